@@ -33,6 +33,10 @@ arrives() {
     arrives -g 2 --knob rma.balance=queue
 }
 
+@test "the same, where targets carry it out with their own windows" {
+    arrives -g 1 --knob rma.direct=yes
+}
+
 @test "the same, where ranks adapt" {
     arrives -g 1 --knob adapt=auto
 }

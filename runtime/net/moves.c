@@ -9,15 +9,13 @@
 
 enum { BUSY_NS = 3000 /* a poll that finds nothing takes some 500 */ };
 
-bool aspx_net_poll_moves(void (*poll)(void))
+bool aspx_net_poll_moves(void (*poll)(void), bool alone)
 {
     uint64_t before = aspx_net_events(), began;
 
-    if (aspx_net_sees_all()) {
-        poll();
-        return aspx_net_events() != before;
-    }
     poll();
+    if (aspx_net_sees_all() || !alone)
+        return aspx_net_events() != before;
     /* After a nap the first one takes long because caches are cold; where more
      * than one message has come, the second does, too. */
     began = aspx_clock_ns(CLOCK_MONOTONIC);

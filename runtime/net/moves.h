@@ -7,7 +7,9 @@
 
 /* Poll, and tell: by the device's word; where that is not all (net.h) poll
  * twice and tell by the time that the second took, too. After aspx_net_count().
- * Threads: alone inside MPI. */
-bool aspx_net_poll_moves(void (*poll)(void));
+ *   alone  nobody else is inside MPI; otherwise a poll waits for them, and its
+ *          time tells nothing
+ * Threads: one. */
+bool aspx_net_poll_moves(void (*poll)(void), bool alone);
 
 #endif

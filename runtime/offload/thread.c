@@ -137,10 +137,8 @@ static void block(struct idle *idle, bool direct_calls, bool awaited)
     if (slept == ASPX_WOKEN) {
         aspx_command_unblock();
         *idle = (struct idle){.blocks_ns = 0};
-    } else if (slept == ASPX_SLEPT_OUT && direct_calls) {
-        aspx_progress_poll(); /* which takes long while they poll, too */
     } else if (slept == ASPX_SLEPT_OUT &&
-               aspx_net_poll_moves(aspx_progress_poll)) {
+               aspx_net_poll_moves(aspx_progress_poll, !direct_calls)) {
         /* Also while nothing is pending: small messages that fill the device's
          * queues, whose senders then wait. More is on its way: short naps
          * again. */

@@ -175,7 +175,7 @@ static bool poll_once(void)
 
     has_polled = false;
     aspx_timing_first.ours = true; /* the caller of MPI is not who polls */
-    moved = aspx_net_poll_moves(poll_politely);
+    moved = aspx_net_poll_moves(poll_politely, true);
     aspx_timing_first.ours = false;
     return moved;
 }

@@ -8,9 +8,9 @@
 #include "runtime/mpi/real.h"
 #include "runtime/net/device.h"
 
-void aspx_arrival_start(void)
+void aspx_arrival_start(bool device)
 {
-    aspx_fix_note(ASPX_FIX_FLUSH_PUT, aspx_net_flushes_early());
+    aspx_fix_note(ASPX_FIX_FLUSH_PUT, !device && aspx_net_flushes_early());
 }
 
 bool aspx_arrival_is_late(void)

@@ -2,10 +2,11 @@
 /* Completing Puts at the other side, on the internal windows.
  *
  * Where MPI's flush returns before a small Put has got there
- * (aspx_net_flushes_early), a Get goes behind the Puts: the other side answers
- * it when it has stored what came before, for the transports that ghosts are
- * asked by keep the order of what one process sends to another. The flush then
- * waits for the answer. It costs a message each way, beside those of the Puts.
+ * (aspx_net_flushes_early), a Get goes behind the Puts, whose size MPI does not
+ * say: the other side answers it when it has stored what came before, as tcp
+ * and sockets keep the order of what one process sends to another. The flush
+ * then waits for the answer. It costs a message each way, beside those of the
+ * Puts.
  */
 #ifndef ASPEN_RUNTIME_CASPER_ARENA_ARRIVAL_H
 #define ASPEN_RUNTIME_CASPER_ARENA_ARRIVAL_H
@@ -14,9 +15,11 @@
 
 #include <stdbool.h>
 
-/* Find out whether that is so here, for the record, too (mpi_fixes). After
- * aspx_real_resolve(); by users and ghosts. */
-void aspx_arrival_start(void);
+/* Find out whether that is so here, for the record, too (mpi_fixes). By users
+ * and ghosts.
+ *   device  this node has one by which MPI puts without the other side's help
+ *           (aspx_settings_device): then MPI's word is taken */
+void aspx_arrival_start(bool device);
 
 /* Is it? Threads: any. */
 bool aspx_arrival_is_late(void);

@@ -6,9 +6,9 @@
  * operations on such windows. Hence what goes there is only
  *
  *   Put and Get without a request, of bytes without gaps on both sides, to
- *   ghosts of other nodes; and only MPI_Win_flush() of one rank completes it,
- *   for local completion too: flush_local after a Get and a Put, and flush_all,
- *   return early.
+ *   ghosts of other nodes; and only MPI_Win_flush() of one rank, behind what
+ *   arrival.h sends, completes it, for local completion too: flush_local after
+ *   a Get and a Put, and flush_all, return early.
  *
  * Users bring no memory to it: UCX would remember it as registered, and MPICH
  * then gives every later window on a part of it the base of the whole. */
@@ -35,7 +35,7 @@ void aspx_contig_win_leave(bool entered);
 
 /* Complete what this process issued to a rank, a ghost on the engine's window,
  * or a target on that of its own window. Returns an MPI code.
- *   late  some of it is as in arrival.h */
+ *   late  there are Puts among it that need arrival.h */
 int aspx_contig_win_flush(int rank, MPI_Win contig_win, bool late);
 
 /* Begin to get a word that a ghost publishes in its doorbell; the next flush of

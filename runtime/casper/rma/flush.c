@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Completing what was issued.
  *
- * Memory model. A flush of the internal window returns when the ghost has
- * applied the operations to the arena and answered. The arena is the same
- * physical pages in the ghost and in the target, so the update is then in the
- * coherent memory that the target's loads see: the window is "unified". What
- * remains is order. Ghost: it stores, then sends the answer (a message through
- * shared memory is published with release semantics; a network message leaves
- * after the stores are performed). Origin: it receives the answer (acquire)
- * and then tells the target through MPI or through a lock grant, which are
- * again release and acquire. So the target's later load is ordered after the
- * ghost's store. In the other direction, a target's store before it unlocks,
- * posts or fences is released by that message and acquired by the ghost with
- * the operation that follows from it. A target that polls without a message
- * calls MPI_Win_sync, a full fence here, as MPI asks of it. */
+ * Memory model. A flush of the internal window (casper/arena/arrival.h) returns
+ * when the ghost has applied the operations to the arena and answered. The
+ * arena is the same physical pages in the ghost and in the target, so the
+ * update is then in the coherent memory that the target's loads see: the window
+ * is "unified". What remains is order. Ghost: it stores, then sends the answer
+ * (a message through shared memory is published with release semantics; a
+ * network message leaves after the stores are performed). Origin: it receives
+ * the answer (acquire) and then tells the target through MPI or through a lock
+ * grant, which are again release and acquire. So the target's later load is
+ * ordered after the ghost's store. In the other direction, a target's store
+ * before it unlocks, posts or fences is released by that message and acquired
+ * by the ghost with the operation that follows from it. A target that polls
+ * without a message calls MPI_Win_sync, a full fence here, as MPI asks of it.
+ */
 #include "config.h"
 
 #include "balance.h"
@@ -63,19 +64,17 @@ static void note_flushed(struct aspx_flow *flow, const struct seen *seen)
     raise_to(&flow->arrived, seen->late);
 }
 
-/* What a device stores is MPI's to complete. */
-static int flush_contig(struct aspx_flow *flow, int rank, MPI_Win contig_win,
-                        bool device)
+static int flush_contig(struct aspx_flow *flow, int rank, MPI_Win contig_win)
 {
     struct seen seen = look(flow);
-    int rc = aspx_contig_win_flush(rank, contig_win, seen.late_open && !device);
+    int rc = aspx_contig_win_flush(rank, contig_win, seen.late_open);
 
     if (rc == MPI_SUCCESS)
         note_flushed(flow, &seen);
     return rc;
 }
 
-/* at: of a byte of the rank's, on the dynamic window. */
+/* at  displacement of a byte of the rank's, on the dynamic window */
 static int flush_dynamic(struct aspx_flow *flow, int rank, aspx_flush_f *flush,
                          uint64_t at)
 {
@@ -146,7 +145,7 @@ static int flush_ghost(struct aspx_win *win, uint32_t g, aspx_flush_f *flush,
     atomic_store_explicit(&ghost->bytes, 0, memory_order_relaxed);
     if (contig)
         rc = flush_contig(&ghost->contig, ghost->rank_all,
-                          aspx_engine.contig_win, false);
+                          aspx_engine.contig_win);
     if (sent && rc == MPI_SUCCESS)
         rc = flush_dynamic(&ghost->sent, ghost->rank_all, flush,
                            aspx_engine.arena_addr[ghost->rank_all]);
@@ -166,7 +165,7 @@ static int flush_itself(struct aspx_win *win, int rank, aspx_flush_f *flush,
         return MPI_SUCCESS;
     *called = true;
     if (contig)
-        rc = flush_contig(&target->contig, rank, win->contig_win, win->device);
+        rc = flush_contig(&target->contig, rank, win->contig_win);
     if (sent && rc == MPI_SUCCESS)
         rc = flush_dynamic(&target->sent, target->rank_all, flush,
                            aspx_engine.arena_addr[target->rank_all] +

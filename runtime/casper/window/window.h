@@ -57,8 +57,9 @@ enum aspx_held {
 struct aspx_flow {
     _Atomic uint64_t issued;
     _Atomic uint64_t flushed; /* of these, known to be complete there */
-    _Atomic uint64_t late;    /* of those issued, such as arrival.h is about;
-                                 raised before that */
+    _Atomic uint64_t late;    /* of those issued, Puts that MPI's flush may not
+                                 wait for (arena/arrival.h); raised before
+                                 issued */
     _Atomic uint64_t arrived; /* of these, known to be complete there */
 };
 
