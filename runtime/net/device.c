@@ -52,16 +52,21 @@ static bool asks_for_shared_memory(const char *text)
     return strncmp(modules, "no", 2) != 0 && strncmp(modules, "auto", 4) != 0;
 }
 
+static bool is_ucx_alone(const char *device)
+{
+    static const char ucx[] = "ch4:ucx\n"; /* no other device beside it */
+
+    return strncmp(device, ucx, strlen(ucx)) == 0;
+}
+
 /* How MPICH was configured is in its version. Only ch4:ucx has none unless it
  * is asked for. */
 bool aspx_net_shares_memory(void)
 {
-    static const char without[] = "ch4:ucx\n";
     char text[MPI_MAX_LIBRARY_VERSION_STRING];
     const char *device = find_device(text);
 
-    return !device || strncmp(device, without, strlen(without)) != 0 ||
-           asks_for_shared_memory(text);
+    return !device || !is_ucx_alone(device) || asks_for_shared_memory(text);
 }
 
 /* Devices that put and get with no help of the target's processor: where the
@@ -130,11 +135,13 @@ static bool is_netmod(const char *device, const char *netmod)
     static const char ch4[] = "ch4:";
     const char *asked = getenv("MPIR_CVAR_CH4_NETMOD");
     size_t n = strlen(netmod);
+    char behind;
 
     if (strncmp(device, ch4, strlen(ch4)) != 0)
         return false;
     device += strlen(ch4);
-    if (asked && *asked && device[strcspn(device, ",\n")] == ',')
+    behind = device[strcspn(device, ", \n")]; /* MPICH 4.0.2 has a blank */
+    if (asked && *asked && (behind == ',' || behind == ' '))
         return strcasecmp(asked, netmod) == 0;
     return strncmp(device, netmod, n) == 0 && !isalnum((uint8_t) device[n]);
 }
@@ -191,12 +198,11 @@ const char *aspx_net_device(void)
 
 const char *aspx_net_transports(void)
 {
-    static const char ucx[] = "ch4:ucx"; /* and no other device beside it */
-    const char *device = aspx_net_device(), *tls = getenv("UCX_TLS");
+    char text[MPI_MAX_LIBRARY_VERSION_STRING];
+    const char *device = find_device(text), *tls = getenv("UCX_TLS");
 
-    if (strcspn(device, " ") != strlen(ucx) ||
-        strncmp(device, ucx, strlen(ucx)) != 0)
-        return device;
+    if (!device || !is_ucx_alone(device))
+        return aspx_net_device();
     return tls && *tls ? tls : "any";
 }
 
