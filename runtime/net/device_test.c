@@ -54,7 +54,6 @@ static void test_rdma(void **state)
         {"ch4:ucx,ofi", "ofi", NULL, NULL, CXI},
         {"ch4:ucx ofi", "ofi", NULL, NULL, CXI},
         {"ch4:ucx ofi", NULL, NULL, "tcp", IB},
-        {"ch4:ofi", "ucx", NULL, NULL, CXI},
         {"ch4:ucx,ofi", "UCX", NULL, NULL, IB},
         {"ch4:ofi", "ucx", NULL, NULL, CXI}, /* there is no other */
         {"ch4:ucx", NULL, "ud", NULL, NULL},

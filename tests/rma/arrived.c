@@ -14,6 +14,12 @@ enum { SIZES = sizeof(sizes) / sizeof(sizes[0]) };
 static int *memory, sent[LARGEST];
 static MPI_Win win;
 
+static void set_sent(int value, int count)
+{
+    for (int i = 0; i < count; i++)
+        sent[i] = value;
+}
+
 static void put(int count)
 {
     MPI_Put(sent, count, MPI_INT, TARGET, 0, count, MPI_INT, win);
@@ -81,11 +87,11 @@ static const struct way {
     {"unlock_all", unlock_all, 0},
 };
 
-static void look(const char *who, const struct way *way, const int *found,
-                 int value, int count)
+static void look(const char *who, const char *way, const int *found, int value,
+                 int count)
 {
     EXPECT(found[0] == value && found[count - 1] == value,
-           "%s, %s of %d: %d and %d, not %d", way->name, who, count, found[0],
+           "%s, %s of %d: %d and %d, not %d", way, who, count, found[0],
            found[count - 1], value);
 }
 
@@ -98,14 +104,13 @@ static void read_there(const struct way *way, int value, int count)
     MPI_Win_lock(MPI_LOCK_SHARED, TARGET, 0, win);
     MPI_Get(found, count, MPI_INT, TARGET, 0, count, MPI_INT, win);
     MPI_Win_unlock(TARGET, win);
-    look("reader", way, found, value, count);
+    look("reader", way->name, found, value, count);
     MPI_Send(NULL, 0, MPI_INT, TARGET, TAG, MPI_COMM_WORLD);
 }
 
 static void one_round(const struct way *way, int value, int count)
 {
-    for (int i = 0; i < count; i++)
-        sent[i] = value;
+    set_sent(value, count);
     if (rma_rank == ORIGIN) {
         way->store(count);
         MPI_Send(NULL, 0, MPI_INT, READER, TAG, MPI_COMM_WORLD);
@@ -117,7 +122,7 @@ static void one_round(const struct way *way, int value, int count)
         MPI_Recv(NULL, 0, MPI_INT, READER, TAG, MPI_COMM_WORLD,
                  MPI_STATUS_IGNORE);
         MPI_Win_lock(MPI_LOCK_SHARED, TARGET, 0, win);
-        look("target", way, memory, value, count);
+        look("target", way->name, memory, value, count);
         MPI_Win_unlock(TARGET, win);
     }
 }
@@ -125,28 +130,22 @@ static void one_round(const struct way *way, int value, int count)
 /* The target's own reads where it takes part. */
 static void fence_round(int value, int count)
 {
-    static const struct way fence = {.name = "fence"};
-
-    for (int i = 0; i < count; i++)
-        sent[i] = value;
+    set_sent(value, count);
     MPI_Win_fence(0, win);
     if (rma_rank == ORIGIN)
         put(count);
     MPI_Win_fence(0, win);
     if (rma_rank == TARGET)
-        look("target", &fence, memory, value, count);
+        look("target", "fence", memory, value, count);
 }
 
 static void post_round(int value, int count, MPI_Group origin, MPI_Group target)
 {
-    static const struct way post = {.name = "complete"};
-
-    for (int i = 0; i < count; i++)
-        sent[i] = value;
+    set_sent(value, count);
     if (rma_rank == TARGET) {
         MPI_Win_post(origin, 0, win);
         MPI_Win_wait(win);
-        look("target", &post, memory, value, count);
+        look("target", "complete", memory, value, count);
     } else if (rma_rank == ORIGIN) {
         MPI_Win_start(target, 0, win);
         put(count);

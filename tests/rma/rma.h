@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Shared by the RMA test programs. They know nothing of Aspen and pass on
- * plain MPICH too, anywhere.c apart; a test file runs them with ghosts. Each
- * prints one line, "ok NAME" on rank 0, or what was wrong, and exits non-zero
- * then. */
+/* Shared by the RMA test programs. They know nothing of Aspen and pass on plain
+ * MPICH too, but for anywhere.c and, over libfabric's tcp, arrived.c; a test
+ * file runs them with ghosts. Each prints one line, "ok NAME" on rank 0, or
+ * what was wrong, and exits non-zero then. */
 #ifndef ASPEN_TESTS_RMA_H
 #define ASPEN_TESTS_RMA_H
 
