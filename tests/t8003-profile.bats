@@ -4,10 +4,14 @@
 
 load helpers
 
+# The windows live for some 10 ms, of which a ghost works a tenth or all, as the
+# machine has it: how busy the ghosts of windows.json were is said here.
 setup_file() {
     export records=$BATS_FILE_TMPDIR
-    ghosts -n 2 -g 2 --nodes 2 --report="$records/windows.json" \
+    ghosts -n 2 -g 2 --nodes 2 --report="$records/measured.json" \
         "$ASPEN_BUILD/tests/rma_atomic" 5 >"$records/log" 2>&1
+    changed measured.json "for g in r['ghost_busy']:
+    g['busy_s'] = 0.4 * g['held_s']" windows.json
 }
 
 # asks RECORD FACT...
@@ -17,11 +21,11 @@ asks() {
     ended_with 0
 }
 
-# A copy of RECORD with other numbers: SCRIPT works on r.
+# changed RECORD SCRIPT OTHER: a copy with other numbers; SCRIPT works on r.
 changed() {
     python3 -SE -c "import json, sys; r = json.load(open(sys.argv[1]))
 $2
-json.dump(r, open(sys.argv[3], 'w'))" "$records/$1" - "$records/$3"
+json.dump(r, open(sys.argv[2], 'w'))" "$records/$1" "$records/$3"
 }
 
 @test "as many ghosts as the last run needed" {
@@ -121,7 +125,7 @@ assert text.count(mine) == 1
 open(sys.argv[3], "wb").write(text.replace(mine, mine[::-1]))' \
         "$lib" "${mine#*:}" "$records/lib/libmpich.so.12"
     asks windows.json --program="$program" --nodes=2 --tasks-per-node=1
-    printed "^ghost:[12],.*profile=.*,profile\\.build=$mine\$"
+    printed "^ghost:2,.*profile=.*,profile\\.build=$mine\$"
     run env LD_LIBRARY_PATH="$records/lib" "$ASPEN_BUILD/tools/aspen" request \
         --progress="auto,profile=$records/windows.json" --program="$program"
     ended_with 0
