@@ -42,4 +42,38 @@ arrives() {
     ! over_libfabric || answer=yes
     arrives -g 1 --report="$record"
     grep -q "\"mpi_fixes\": \".*flush_put=$answer" "$record"
+    not_printed "does not promise"
+}
+
+# What libfabric says of its providers goes through a library that takes the
+# promise out.
+@test "a provider that does not promise the order that this needs is named" {
+    local here=$BATS_TEST_TMPDIR warnings=0
+    ! over_libfabric || warnings=1
+    cat >"$here/unordered.c" <<'EOF'
+#include <dlfcn.h>
+#include <rdma/fabric.h>
+#include <stdint.h>
+int fi_getinfo(uint32_t version, const char *node, const char *service,
+               uint64_t flags, const struct fi_info *hints, struct fi_info **info)
+{
+    int (*next)(uint32_t, const char *, const char *, uint64_t,
+                const struct fi_info *, struct fi_info **);
+    int rc;
+    *(void **) &next = dlsym(RTLD_NEXT, "fi_getinfo");
+    rc = next(version, node, service, flags, hints, info);
+    for (struct fi_info *i = rc ? NULL : *info; i; i = i->next)
+        i->tx_attr->msg_order &= ~(FI_ORDER_RAW | FI_ORDER_RMA_RAW);
+    return rc;
+}
+EOF
+    gcc -D_GNU_SOURCE -shared -fPIC -o "$here/unordered.so" "$here/unordered.c" -ldl
+    printf '#!/bin/sh\nLD_PRELOAD=$LD_PRELOAD:%s exec "$@"\n' \
+        "$here/unordered.so" >"$here/start"
+    chmod +x "$here/start"
+    run timeout -k 5 60 "$ASPEN_TOP/tests/ghostrun" -n 3 --nodes 2 -g 1 \
+        "$here/start" "$ASPEN_BUILD/tests/rma_arrived" 10
+    ended_with 0
+    [ "$(grep -c '^aspen: the network (.*) does not promise that a Get comes' \
+        <<<"$output")" -eq "$warnings" ]
 }

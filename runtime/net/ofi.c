@@ -15,6 +15,7 @@
  * and nothing is seen. */
 #include "config.h"
 
+#include "device.h"
 #include "kind.h"
 
 #include "runtime/mpi/plt_patch.h"
@@ -48,7 +49,11 @@ static char provider[64];
 static struct fi_ops_fabric *its_fabric;
 static struct fi_ops_domain *its_domain;
 static struct queue queues[ASPX_NET_QUEUES_MAX];
-static bool unled; /* there is one that is not polled through here */
+static bool unled;    /* there is one that is not polled through here */
+static bool reorders; /* some domain does */
+
+/* Either promises it: of all, or of puts and gets. */
+static const uint64_t gets_behind_puts = FI_ORDER_RAW | FI_ORDER_RMA_RAW;
 
 /* A table of functions, which begins with its size, to be changed; NULL where
  * it has not the member that ends there. Lives to the end of the process. */
@@ -211,6 +216,8 @@ static int open_domain(struct fid_fabric *fabric, struct fi_info *info,
 
     if (rc != 0)
         return rc;
+    reorders |= !info->tx_attr ||
+                !(info->tx_attr->msg_order & gets_behind_puts);
     /* libfabric 2's tcp knows its objects for one thread by their table. */
     ours = info->domain_attr->threading == FI_THREAD_COMPLETION ||
                    (its_domain && (*domain)->ops != its_domain)
@@ -234,6 +241,7 @@ static int open_fabric(struct fi_fabric_attr *attr, struct fid_fabric **fabric,
     if (rc != 0 || has_queues())
         return rc;
     its_domain = NULL; /* of a session that has ended */
+    reorders = false;
     snprintf(provider, sizeof(provider), "%s",
              attr->prov_name ? attr->prov_name : "unknown");
     fabric_in_use = *fabric;
@@ -264,6 +272,11 @@ static bool is_open(void)
 const char *aspx_net_provider(void)
 {
     return provider;
+}
+
+bool aspx_net_reorders(void)
+{
+    return reorders;
 }
 
 static enum aspx_net_deaf deaf(void)

@@ -4,6 +4,7 @@
  * kept of it is a process's, so the tests stand on each other. */
 #include "config.h"
 
+#include "device.h"
 #include "kind.h"
 
 #include "runtime/mpi/plt_patch.h"
@@ -245,6 +246,18 @@ static void test_more_queues_than_can_be_waited_for(void **state)
         assert_int_equal(fi_close(&more[i]->fid), 0);
 }
 
+static void test_order_is_what_the_provider_promises(void **state)
+{
+    struct fid_domain *other;
+
+    (void) state;
+    assert_false(aspx_net_reorders());
+    info->tx_attr->msg_order &= ~(FI_ORDER_RAW | FI_ORDER_RMA_RAW);
+    assert_int_equal(fi_domain(fabric, info, &other, NULL), 0);
+    assert_true(aspx_net_reorders());
+    assert_int_equal(fi_close(&other->fid), 0);
+}
+
 static void test_all_closes(void **state)
 {
     (void) state;
@@ -264,6 +277,7 @@ int main(void)
         cmocka_unit_test(test_polls_are_seen),
         cmocka_unit_test(test_what_comes_wakes),
         cmocka_unit_test(test_more_queues_than_can_be_waited_for),
+        cmocka_unit_test(test_order_is_what_the_provider_promises),
         cmocka_unit_test(test_all_closes),
     };
 

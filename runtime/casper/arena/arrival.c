@@ -4,13 +4,22 @@
 
 #include "arrival.h"
 
+#include "runtime/base/log.h"
 #include "runtime/mpi/fixes.h"
 #include "runtime/mpi/real.h"
 #include "runtime/net/device.h"
 
-void aspx_arrival_start(bool device)
+void aspx_arrival_start(bool device, bool says)
 {
-    aspx_fix_note(ASPX_FIX_FLUSH_PUT, !device && aspx_net_flushes_early());
+    bool late = !device && aspx_net_flushes_early();
+
+    aspx_fix_note(ASPX_FIX_FLUSH_PUT, late);
+    if (late && says && aspx_net_reorders())
+        aspx_log(ASPX_LOG_WARNING,
+                 "the network (%s) does not promise that a Get comes behind "
+                 "Puts: a flush may return before a small MPI_Put has got "
+                 "there, as it may without Aspen",
+                 aspx_net_device());
 }
 
 bool aspx_arrival_is_late(void)

@@ -218,7 +218,7 @@ static int start_with(struct aspx_engine *engine, struct handle *handles,
                                 world->all) != MPI_SUCCESS)
         return -1;
     engine->rings = aspx_net_shares_memory();
-    aspx_arrival_start(mine.device);
+    aspx_arrival_start(mine.device, world->rank_user == 0);
     for (int r = 0; r < world->size_all; r++) {
         engine->pids[r] = handles[r].pid;
         engine->unheard |= aspx_net_unheard(&mine.place, &handles[r].place);
