@@ -170,8 +170,7 @@ static enum aspx_net_deaf deaf(const struct aspx_idle *idle)
     return reachable ? aspx_net_deaf() : ASPX_NET_UNHEARD;
 }
 
-/* Does a user wait whose messages the device does not see? */
-static bool is_awaited(const struct aspx_idle *idle)
+bool aspx_idle_is_awaited(const struct aspx_idle *idle)
 {
     return idle->doorbell && atomic_load_explicit(&idle->doorbell->awaited,
                                                   memory_order_relaxed) > 0;
@@ -181,7 +180,7 @@ static const struct aspx_wait_policy *policy_of(const struct aspx_idle *idle)
 {
     if (deaf(idle) != ASPX_NET_HEARS)
         return &idle->fallback;
-    return idle->parked && !is_awaited(idle)
+    return idle->parked && !aspx_idle_is_awaited(idle)
                ? &aspx_wait_table[ASPX_WAIT_GHOST_PARKED]
                : &idle->active;
 }
@@ -282,7 +281,8 @@ void aspx_idle_step(struct aspx_idle *idle, bool worked, uint64_t due_us)
     if (!idle->turns.event && ++idle->polls % POLLS_PER_CLOCK != 0)
         return;
     note_parked(idle);
-    us = aspx_await_turn(&idle->turns, policy_of(idle), is_awaited(idle));
+    us = aspx_await_turn(&idle->turns, policy_of(idle),
+                         aspx_idle_is_awaited(idle));
     if (idle->turns.step == ASPX_YIELD)
         aspx_poll_sampler_yielded(&sampler);
     else if (idle->turns.step == ASPX_BLOCK)

@@ -39,6 +39,9 @@ void aspx_idle_start(struct aspx_idle *idle, const struct asp_layout *layout,
  *   due_us  until when there is something to do that nothing announces */
 void aspx_idle_step(struct aspx_idle *idle, bool worked, uint64_t due_us);
 
+/* Does a user of the node wait whose messages the device does not see? */
+bool aspx_idle_is_awaited(const struct aspx_idle *idle);
+
 /* CLOCK_MONOTONIC at aspx_idle_start(), and how long this process has found
  * nothing to do since (runtime/profile/poll_sampler.h tells how that is seen).
  */
