@@ -46,10 +46,14 @@ arrives() {
 }
 
 # What libfabric says of its providers goes through a library that takes the
-# promise out.
+# promise out. (Inside MPI's library it is not seen.)
 @test "a provider that does not promise the order that this needs is named" {
     local here=$BATS_TEST_TMPDIR warnings=0
-    ! over_libfabric || warnings=1
+    if over_libfabric &&
+        ldd "$(mpi_library "$ASPEN_BUILD/examples/hello")" | grep -q libfabric
+    then
+        warnings=1
+    fi
     cat >"$here/unordered.c" <<'EOF'
 #include <dlfcn.h>
 #include <rdma/fabric.h>
@@ -74,6 +78,6 @@ EOF
     run timeout -k 5 60 "$ASPEN_TOP/tests/ghostrun" -n 3 --nodes 2 -g 1 \
         "$here/start" "$ASPEN_BUILD/tests/rma_arrived" 10
     ended_with 0
-    [ "$(grep -c '^aspen: the network (.*) does not promise that a Get comes' \
+    [ "$(grep -c '^aspen: the network (.*) does not promise the order of' \
         <<<"$output")" -eq "$warnings" ]
 }

@@ -4,8 +4,8 @@
 
 load helpers
 
-# The windows live for some 10 ms, of which a ghost works a tenth or all, as the
-# machine has it: how busy the ghosts of windows.json were is said here.
+# The windows live for some 10 ms, and by chance a ghost works for much of it or
+# little: how busy the ghosts of windows.json were is said here.
 setup_file() {
     export records=$BATS_FILE_TMPDIR
     ghosts -n 2 -g 2 --nodes 2 --report="$records/measured.json" \

@@ -32,10 +32,12 @@ bool aspx_net_is_netmod(const char *netmod);
  * (pmodels/mpich#6310). True where MPI does not say. Threads: as above. */
 bool aspx_net_flushes_early(void);
 
-/* Does libfabric's provider not promise that a Get reads after the Puts that
- * went before it to the same process (FI_ORDER_RAW and FI_ORDER_RMA_RAW,
- * fi_endpoint(3))? False where its opening was not seen. After MPI_Init. */
-bool aspx_net_reorders(void);
+/* What to tell users where a Get may overtake small Puts that went before it to
+ * the same process, so that it says nothing of them: libfabric's provider does
+ * not promise their order (fi_endpoint(3)). NULL where it does, where MPI is
+ * told not to inject them, and where the opening of libfabric was not seen.
+ * Static. After MPI_Init; one thread. */
+const char *aspx_net_order_warning(void);
 
 /* The folder in which the kernel lists the devices by which this MPI, with the
  * variables of this process, puts and gets with no help of the target's

@@ -50,10 +50,7 @@ static struct fi_ops_fabric *its_fabric;
 static struct fi_ops_domain *its_domain;
 static struct queue queues[ASPX_NET_QUEUES_MAX];
 static bool unled;    /* there is one that is not polled through here */
-static bool reorders; /* some domain does */
-
-/* Either promises it: of all, or of puts and gets. */
-static const uint64_t gets_behind_puts = FI_ORDER_RAW | FI_ORDER_RMA_RAW;
+static bool reorders; /* some domain may let a Get overtake a Put */
 
 /* A table of functions, which begins with its size, to be changed; NULL where
  * it has not the member that ends there. Lives to the end of the process. */
@@ -208,6 +205,19 @@ static int open_queue(struct fid_domain *domain, struct fi_cq_attr *attr,
     return rc;
 }
 
+/* Does a Get come behind the Puts that are injected before it? Sent in order,
+ * of all operations or of puts and gets, and with their data in order. */
+static bool keeps_order(const struct fi_info *info)
+{
+    const struct fi_tx_attr *tx = info->tx_attr;
+
+    if (!tx || !info->ep_attr)
+        return false;
+    return tx->inject_size == 0 ||
+           ((tx->msg_order & (FI_ORDER_RAW | FI_ORDER_RMA_RAW)) &&
+            info->ep_attr->max_order_raw_size > 0);
+}
+
 static int open_domain(struct fid_fabric *fabric, struct fi_info *info,
                        struct fid_domain **domain, void *context)
 {
@@ -216,8 +226,7 @@ static int open_domain(struct fid_fabric *fabric, struct fi_info *info,
 
     if (rc != 0)
         return rc;
-    reorders |= !info->tx_attr ||
-                !(info->tx_attr->msg_order & gets_behind_puts);
+    reorders |= !keeps_order(info);
     /* libfabric 2's tcp knows its objects for one thread by their table. */
     ours = info->domain_attr->threading == FI_THREAD_COMPLETION ||
                    (its_domain && (*domain)->ops != its_domain)
@@ -274,9 +283,22 @@ const char *aspx_net_provider(void)
     return provider;
 }
 
-bool aspx_net_reorders(void)
+const char *aspx_net_order_warning(void)
 {
-    return reorders;
+    static char text[512];
+    const char *injects_not = getenv("MPIR_CVAR_CH4_OFI_DISABLE_INJECT_WRITE");
+
+    if (!reorders || (injects_not && *injects_not && *injects_not != '0'))
+        return NULL;
+    snprintf(text, sizeof(text),
+             "the network (libfabric's %s) does not promise the order of "
+             "messages that Aspen needs: after MPI_Put and then MPI_Win_flush, "
+             "unlock or fence, others may still read the old value for a "
+             "moment, as with plain MPICH. Another FI_PROVIDER (tcp) avoids "
+             "that, or from MPICH 4.1 on "
+             "MPIR_CVAR_CH4_OFI_DISABLE_INJECT_WRITE=1",
+             provider);
+    return text;
 }
 
 static enum aspx_net_deaf deaf(void)

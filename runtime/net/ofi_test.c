@@ -251,11 +251,26 @@ static void test_order_is_what_the_provider_promises(void **state)
     struct fid_domain *other;
 
     (void) state;
-    assert_false(aspx_net_reorders());
+    assert_null(aspx_net_order_warning());
     info->tx_attr->msg_order &= ~(FI_ORDER_RAW | FI_ORDER_RMA_RAW);
     assert_int_equal(fi_domain(fabric, info, &other, NULL), 0);
-    assert_true(aspx_net_reorders());
+    assert_non_null(strstr(aspx_net_order_warning(), "tcp"));
+    setenv("MPIR_CVAR_CH4_OFI_DISABLE_INJECT_WRITE", "1", true);
+    assert_null(aspx_net_order_warning());
+    unsetenv("MPIR_CVAR_CH4_OFI_DISABLE_INJECT_WRITE");
     assert_int_equal(fi_close(&other->fid), 0);
+}
+
+static void test_a_later_session_has_its_own(void **state)
+{
+    struct fid_fabric *other;
+
+    (void) state;
+    assert_non_null(aspx_net_order_warning());
+    assert_int_equal(opens(info->fabric_attr, &other, NULL), 0);
+    assert_null(aspx_net_order_warning());
+    assert_int_equal(fi_close(&other->fid), 0);
+    fi_freeinfo(info);
 }
 
 static void test_all_closes(void **state)
@@ -268,7 +283,6 @@ static void test_all_closes(void **state)
     }
     assert_int_equal(fi_close(&domain->fid), 0);
     assert_int_equal(fi_close(&fabric->fid), 0);
-    fi_freeinfo(info);
 }
 
 int main(void)
@@ -279,6 +293,7 @@ int main(void)
         cmocka_unit_test(test_more_queues_than_can_be_waited_for),
         cmocka_unit_test(test_order_is_what_the_provider_promises),
         cmocka_unit_test(test_all_closes),
+        cmocka_unit_test(test_a_later_session_has_its_own),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -12,14 +12,11 @@
 void aspx_arrival_start(bool device, bool says)
 {
     bool late = !device && aspx_net_flushes_early();
+    const char *warning = late && says ? aspx_net_order_warning() : NULL;
 
     aspx_fix_note(ASPX_FIX_FLUSH_PUT, late);
-    if (late && says && aspx_net_reorders())
-        aspx_log(ASPX_LOG_WARNING,
-                 "the network (%s) does not promise that a Get comes behind "
-                 "Puts: a flush may return before a small MPI_Put has got "
-                 "there, as it may without Aspen",
-                 aspx_net_device());
+    if (warning)
+        aspx_log(ASPX_LOG_WARNING, "%s", warning);
 }
 
 bool aspx_arrival_is_late(void)

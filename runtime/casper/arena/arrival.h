@@ -4,7 +4,7 @@
  * Where MPI's flush returns before a small Put has got there
  * (aspx_net_flushes_early), a Get goes behind the Puts, whose size MPI does not
  * say: the other side answers it when it has stored what came before, where the
- * provider promises that order, as tcp and sockets do. The flush then waits for
+ * provider keeps that order, as tcp and sockets do. The flush then waits for
  * the answer. It costs a message each way, beside those of the Puts.
  */
 #ifndef ASPEN_RUNTIME_CASPER_ARENA_ARRIVAL_H

@@ -38,6 +38,11 @@ enum {
      * (max_dgram_qlen). More say that its answers wait for a process that
      * computes. */
     BUSY_IN_A_ROW = 16,
+    /* While a user waits for what comes past the device: a look at MPI takes
+     * one such message, a round looks 8 times, and by default a user has up to
+     * 64 in MPICH's shared memory (MPIR_CVAR_CH4_SHM_POSIX_IQUEUE_NUM_CELLS)
+     * before it waits for room, where it rings no doorbell. */
+    ROUNDS_AWAITED = 8,
     /* A block of this length that ends by its bound with work there was not
      * ended by that work. Once that is chance, which the next wake-up
      * forgives. */
@@ -170,17 +175,24 @@ static enum aspx_net_deaf deaf(const struct aspx_idle *idle)
     return reachable ? aspx_net_deaf() : ASPX_NET_UNHEARD;
 }
 
-bool aspx_idle_is_awaited(const struct aspx_idle *idle)
+/* Does a user wait whose messages the device does not see? */
+static bool is_awaited(const struct aspx_idle *idle)
 {
     return idle->doorbell && atomic_load_explicit(&idle->doorbell->awaited,
                                                   memory_order_relaxed) > 0;
+}
+
+/* Another round before it blocks? */
+static bool looks_on(struct aspx_idle *idle)
+{
+    return is_awaited(idle) && ++idle->awaited % ROUNDS_AWAITED != 0;
 }
 
 static const struct aspx_wait_policy *policy_of(const struct aspx_idle *idle)
 {
     if (deaf(idle) != ASPX_NET_HEARS)
         return &idle->fallback;
-    return idle->parked && !aspx_idle_is_awaited(idle)
+    return idle->parked && !is_awaited(idle)
                ? &aspx_wait_table[ASPX_WAIT_GHOST_PARKED]
                : &idle->active;
 }
@@ -281,10 +293,9 @@ void aspx_idle_step(struct aspx_idle *idle, bool worked, uint64_t due_us)
     if (!idle->turns.event && ++idle->polls % POLLS_PER_CLOCK != 0)
         return;
     note_parked(idle);
-    us = aspx_await_turn(&idle->turns, policy_of(idle),
-                         aspx_idle_is_awaited(idle));
+    us = aspx_await_turn(&idle->turns, policy_of(idle), is_awaited(idle));
     if (idle->turns.step == ASPX_YIELD)
         aspx_poll_sampler_yielded(&sampler);
-    else if (idle->turns.step == ASPX_BLOCK)
+    else if (idle->turns.step == ASPX_BLOCK && !looks_on(idle))
         block_for(idle, us, due_us);
 }

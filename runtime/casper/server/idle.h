@@ -21,7 +21,8 @@ struct aspx_idle {
     sigset_t blocked_signals;      /* while it blocks */
     bool parked;                   /* as far as it was told to others */
     unsigned polls;
-    uint32_t busy; /* the device has said so in a row, without work */
+    unsigned awaited; /* rounds that it might have blocked in meanwhile */
+    uint32_t busy;    /* the device has said so in a row, without work */
     enum aspx_net_wait ended; /* the last block, if it was long */
     uint32_t late; /* blocks in a row that work did not end but their bound */
 };
@@ -38,9 +39,6 @@ void aspx_idle_start(struct aspx_idle *idle, const struct asp_layout *layout,
  *   worked  it found something to do for users
  *   due_us  until when there is something to do that nothing announces */
 void aspx_idle_step(struct aspx_idle *idle, bool worked, uint64_t due_us);
-
-/* Does a user of the node wait whose messages the device does not see? */
-bool aspx_idle_is_awaited(const struct aspx_idle *idle);
 
 /* CLOCK_MONOTONIC at aspx_idle_start(), and how long this process has found
  * nothing to do since (runtime/profile/poll_sampler.h tells how that is seen).

@@ -23,11 +23,6 @@ enum {
     /* Looks at MPI in each round of the loop: what else there is to do costs
      * as much as a look. */
     POLLS = 8,
-    /* While a user of the node waits for what comes past the device. A look
-     * takes one such message, and a user has up to 64 in MPICH's shared memory
-     * (MPIR_CVAR_CH4_SHM_POSIX_IQUEUE_NUM_CELLS) before it waits for room,
-     * where it rings no doorbell. */
-    POLLS_AWAITED = 64,
 };
 
 struct service {
@@ -142,22 +137,21 @@ static int probe(struct service *service, struct aspx_lock_message *message,
 }
 
 /* A probe that finds nothing is itself a message of the device's. */
-static void make_progress(unsigned polls)
+static void make_progress(void)
 {
-    while (polls-- > 0)
+    for (unsigned polls = 1; polls < POLLS; polls++)
         aspx_progress_poll();
 }
 
 /* Take the messages that have come, oldest first: receives match in the order
  * in which they were posted, so the inbox is a ring. Also makes MPI progress.
- * Returns whether there was one.
- *   awaited  aspx_idle_is_awaited() */
-static bool poll_messages(struct service *service, unsigned *next, bool awaited)
+ * Returns whether there was one. */
+static bool poll_messages(struct service *service, unsigned *next)
 {
     bool any = false;
 
     if (service->probes)
-        make_progress((awaited ? POLLS_AWAITED : POLLS) - 1);
+        make_progress();
     for (unsigned polls = service->probes ? POLLS - 1 : 0, taken = 0;
          polls < POLLS && taken < INBOX;) {
         unsigned i = *next % INBOX;
@@ -284,8 +278,7 @@ int aspx_ghost_serve(const struct aspx_engine *engine)
             aspx_ghost_messages_are_busy()) &&
            !service.failed) {
         uint64_t before = aspx_net_events(), events;
-        bool worked = poll_messages(&service, &next,
-                                    aspx_idle_is_awaited(&idle));
+        bool worked = poll_messages(&service, &next);
         int heard, exchanged, carried;
 
         aspx_heartbeat_bump();
