@@ -34,9 +34,8 @@ bool aspx_net_flushes_early(void);
 
 /* What to tell users where a Get may overtake small Puts that went before it to
  * the same process, so that it says nothing of them: libfabric's provider does
- * not promise their order (fi_endpoint(3)). NULL where it does, where MPI is
- * told not to inject them, and where the opening of libfabric was not seen.
- * Static. After MPI_Init; one thread. */
+ * not promise their order (fi_endpoint(3)). NULL where it does, and where the
+ * opening of libfabric was not seen. Static. After MPI_Init; one thread. */
 const char *aspx_net_order_warning(void);
 
 /* The folder in which the kernel lists the devices by which this MPI, with the

@@ -285,18 +285,15 @@ const char *aspx_net_provider(void)
 
 const char *aspx_net_order_warning(void)
 {
-    static char text[512];
-    const char *injects_not = getenv("MPIR_CVAR_CH4_OFI_DISABLE_INJECT_WRITE");
+    static char text[384];
 
-    if (!reorders || (injects_not && *injects_not && *injects_not != '0'))
+    if (!reorders)
         return NULL;
     snprintf(text, sizeof(text),
              "the network (libfabric's %s) does not promise the order of "
              "messages that Aspen needs: after MPI_Put and then MPI_Win_flush, "
              "unlock or fence, others may still read the old value for a "
-             "moment, as with plain MPICH. Another FI_PROVIDER (tcp) avoids "
-             "that, or from MPICH 4.1 on "
-             "MPIR_CVAR_CH4_OFI_DISABLE_INJECT_WRITE=1",
+             "moment, as with plain MPICH; not so with FI_PROVIDER=tcp",
              provider);
     return text;
 }

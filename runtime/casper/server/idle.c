@@ -185,7 +185,7 @@ static bool is_awaited(const struct aspx_idle *idle)
 /* Another round before it blocks? */
 static bool looks_on(struct aspx_idle *idle)
 {
-    return is_awaited(idle) && ++idle->awaited % ROUNDS_AWAITED != 0;
+    return is_awaited(idle) && ++idle->awaited_rounds % ROUNDS_AWAITED != 0;
 }
 
 static const struct aspx_wait_policy *policy_of(const struct aspx_idle *idle)

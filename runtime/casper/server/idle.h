@@ -21,8 +21,8 @@ struct aspx_idle {
     sigset_t blocked_signals;      /* while it blocks */
     bool parked;                   /* as far as it was told to others */
     unsigned polls;
-    unsigned awaited; /* rounds that it might have blocked in meanwhile */
-    uint32_t busy;    /* the device has said so in a row, without work */
+    unsigned awaited_rounds; /* in which it might have blocked */
+    uint32_t busy;           /* the device has said so in a row, without work */
     enum aspx_net_wait ended; /* the last block, if it was long */
     uint32_t late; /* blocks in a row that work did not end but their bound */
 };
